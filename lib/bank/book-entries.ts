@@ -10,6 +10,7 @@ import { literal } from '../page-query';
 import { findPayableInvoice } from '../payments/list';
 import { findTransferId, getTransfer } from '../payments/queries';
 import type { PaymentWriter } from '../payments/schema';
+import { MAX_SHARES } from '../payments/stripe-payment';
 import { deleteTransfer, recordTransfer } from '../payments/typed-payment';
 import { unmistakable } from '../read-amount';
 import { type OpenInvoice, spreadAmount } from './match';
@@ -186,10 +187,7 @@ export async function bookNamedEntry(
   if (remember) await saveRule(db, entry.iban, customerId, writer);
 }
 
-/** Maximum number of shares with which a transfer can be recorded. */
-const MAX_SHARES = 50;
-
-/** Lists the first 50 invoices of a customer that an entry can pay, the oldest due date first. */
+/** Lists the invoices of a customer that an entry can pay, at most as many as a transfer can have, oldest due first. */
 async function listPayable(db: Database, { currency }: EntryRow, customerId: number, where?: SQL) {
   const found = await db
     .select(pickColumns(invoices, 'id', 'number', 'amount_due'))

@@ -605,6 +605,17 @@ test('a bank entry pays the invoice that it names, although the customer has 60 
   expect(first.proposals[0]).toMatchObject({ is_exact: true, shares: [{ invoice_id }] });
 });
 
+test('a proposal that pays 50 invoices of a customer and a newer one that the text names can be booked', async () => {
+  const { id: customerId } = await createCustomer(base.db);
+  for (let n = 0; n < 60; n += 1) await invoice('38', customerId);
+  const named = await invoice('38', customerId);
+  const { first } = await uploadOpen([newDay(), '1938.00', 'X', '', named.number]);
+  const shares = first.proposals[0]?.shares ?? [];
+  expect(shares).toHaveLength(51);
+  await bookEntry(base.db, first.entry.id, { customerId, shares, remember: false }, writer);
+  expect(await dueOf(named.id)).toBe(0);
+});
+
 test('a bank rule books an entry that names no invoice only if the customer owes exactly its amount, and a deleted rule books none', async () => {
   const { id: customerId, customer_number } = await createCustomer(base.db);
   await invoice('20', customerId);

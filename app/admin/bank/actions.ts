@@ -13,12 +13,13 @@ import {
 } from '@/lib/bank/book-entries';
 import { bookReturn } from '@/lib/bank/returns';
 import { rowId } from '@/lib/fields';
+import { MAX_SHARES } from '@/lib/payments/stripe-payment';
 import { staffWriter } from '@/lib/payments/typed-payment';
 import { staffAction, staffFormAction } from '../_components/page/staff-action';
 
 const pageOf = (statement: number, notice: string) => `/admin/bank/${statement}?notice=${notice}`;
 
-const shares = z.array(z.strictObject({ invoice_id: rowId, amount: z.int().min(1) })).max(50);
+const shares = z.array(z.strictObject({ invoice_id: rowId, amount: z.int().min(1) })).max(MAX_SHARES);
 
 /** Books an entry of a bank statement as proposed. If `remember` is set, also stores a rule for the payer's account. */
 export const accept = staffFormAction({
