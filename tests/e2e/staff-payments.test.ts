@@ -358,6 +358,17 @@ describe('changing payments', () => {
     });
   });
 
+  test('moving a payment to an invoice that already counts its money is refused, and the reason names the payment that counts it', async () => {
+    const listed: PaymentRow[] = (await (await api('?status=completed&per_page=100')).json()).data;
+    const counted = listed.find(({ source }) => source === 'stripe');
+    await write(15, 'PATCH', { payment_reference: 'pi_moved' });
+    const page = await site.open(`${path(15)}/edit`);
+    await fill(page, { Invoice: `#${counted?.invoice_id}` });
+    await pressAndSee(page, 'Save', `Names money that payment ${counted?.id} already counts.`);
+    expect(await page.getByText('Another payment has this reference').count()).toBe(0);
+    expect(await read(15)).toMatchObject({ invoice_id: site.facts.changed.invoice });
+  });
+
   test('a forged request cannot mark a pending payment as refunded', async () => {
     const etag = (await write(8, 'PATCH', { status: 'pending' })).headers.get('etag');
     const decide = listServerActions('1').find(({ name }) => name === 'app/admin/payments/actions.ts#decide');
