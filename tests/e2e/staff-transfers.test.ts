@@ -1,5 +1,7 @@
+import { and, eq, sql } from 'drizzle-orm';
 import type { Page, Route } from 'playwright';
 import { expect, test } from 'vitest';
+import { invoices } from '@/db/schema';
 import { visit } from './support/browser';
 import {
   confirm,
@@ -9,6 +11,7 @@ import {
   press,
   pressAndSee,
   rows,
+  section,
   see,
   told,
   use,
@@ -188,13 +191,34 @@ test('staff can open a payment reminder from the overview, record it with one cl
   await page.goBack();
   await press(page, 'Withdraw', 'The reminder is withdrawn.');
   expect(await firstInvoice.textContent()).toBe(invoice);
+});
 
-  const reminder = page.url();
-  const [id] = /\d+/.exec(new URL(reminder).pathname) ?? [];
-  await visit(page, `${site.url}/admin/customers/${id}/transfer`);
-  await fill(page, { 'Amount in EUR': '1', Reference: 'UNUSED' });
-  for (const share of await page.getByLabel(/^Share of/).all()) await share.fill('0');
-  await press(page, 'Record transfer', 'The transfer is recorded');
-  await visit(page, reminder);
-  await see(page, /^The customer has €1\.00 credit\. Use it on the page of an invoice/);
+test('a reminder links to the invoice that credit can pay, and says that credit cannot pay Stripe’s invoices', async () => {
+  const [stripes] = await site.inspect((db) =>
+    db
+      .select({ customer: invoices.customer_id })
+      .from(invoices)
+      .where(and(eq(invoices.status, 'overdue'), eq(invoices.uncollectible, false)))
+      .groupBy(invoices.customer_id)
+      .having(sql`bool_and(${invoices.stripe_invoice_id} is not null and ${invoices.currency} = 'eur')`)
+      .orderBy(sql`min(${invoices.due_date})`)
+      .limit(1),
+  );
+  const page = await site.open('/admin');
+  const keepCredit = async (customer: number | undefined) => {
+    await visit(page, `${site.url}/admin/customers/${customer}/transfer`);
+    await fill(page, { 'Amount in EUR': '1', Reference: `UNUSED-${customer}` });
+    for (const share of await page.getByLabel(/^Share of/).all()) await share.fill('0');
+    await press(page, 'Record transfer', 'The transfer is recorded');
+    await visit(page, `${site.url}/admin/overdue/reminders/${customer}`);
+  };
+  await keepCredit(stripes?.customer);
+  await see(page, 'The customer has €1.00 credit. It cannot pay invoices that Stripe manages.');
+  await keepCredit(site.facts.form.spread);
+  await see(
+    page,
+    'The customer has €1.00 credit. Use it on the page of invoice SEPA-1 before you send the reminder.',
+  );
+  await page.getByRole('alert').getByRole('link', { name: 'SEPA-1', exact: true }).click();
+  await section(page, 'Credit of the customer').waitFor();
 });

@@ -56,9 +56,12 @@ export default recordPage(
     const due = await listDueInvoices(db, id, toRules(settings), today);
     const last = await findLastReminder(db, id);
     const company = await getCompany(db);
-    const credits = (await listUsableCredits(db, id))
-      .filter(({ currency }) => due.some((one) => one.currency === currency))
-      .map(({ amount, currency }) => formatMoney(amount, currency));
+    const credits = (await listUsableCredits(db, id)).filter(({ currency }) =>
+      due.some((one) => one.currency === currency),
+    );
+    const payable = due.find(
+      (one) => one.stripe_invoice_id === null && credits.some(({ currency }) => currency === one.currency),
+    );
     const asked = search.get('language');
     const language = asked === 'de' || asked === 'en' ? asked : reminderLanguage(customer);
     const text = due.length > 0 && writeReminder({ settings, customer, company, due, today, language });
@@ -92,8 +95,18 @@ export default recordPage(
             <OutcomeNotice notice={notice} done={DONE} refused={REFUSED} />
             {credits.length > 0 && (
               <Notice tone="refused">
-                The customer has {credits.join(' and ')} credit. Use it on the page of an invoice before you
-                send the reminder.
+                {`The customer has ${credits.map(({ amount, currency }) => formatMoney(amount, currency)).join(' and ')} credit. `}
+                {payable ? (
+                  <>
+                    Use it on the page of invoice{' '}
+                    <TextLink href={`/admin/invoices/${payable.id}`} underline="always">
+                      {invoiceName(payable)}
+                    </TextLink>{' '}
+                    before you send the reminder.
+                  </>
+                ) : (
+                  'It cannot pay invoices that Stripe manages.'
+                )}
               </Notice>
             )}
             {text && !company.iban && (
