@@ -25,10 +25,12 @@ export function spellings(text: string): string[] {
 }
 
 /**
- * Finds a customer's id by `#id` or by the whole customer number. Both `123` and `1-23` may be numbers of customers, so
- * the number as it is typed, in any case, comes before the other spellings. Returns null if the customer does not exist.
+ * Finds a customer's id by `#id` or by the whole customer number, and ignores spaces around them. Both `123` and `1-23`
+ * may be numbers of customers, so the number as it is typed, in any case, comes before the other spellings. Returns null
+ * if the customer does not exist.
  */
-export async function findCustomerId(db: Database, text: string): Promise<number | null> {
+export async function findCustomerId(db: Database, typed: string): Promise<number | null> {
+  const text = typed.trim();
   const id = idAfterHash(text);
   const [found] = await rows<{ id: number }>(
     db,

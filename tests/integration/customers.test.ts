@@ -171,8 +171,8 @@ describe('one customer', () => {
       const id = await findCustomerId(base.db, text);
       return id && (await getCustomer(base.db, { id }))?.customer_number;
     };
-    const typed = ['x123', 'X1-23', 'x 7-89', 'X7'];
-    expect(await Promise.all(typed.map(find))).toEqual([...numbers, null]);
+    const typed = ['x123', 'X1-23', 'x 7-89', 'X7', ' x1-23\t'];
+    expect(await Promise.all(typed.map(find))).toEqual([...numbers, null, 'x1-23']);
   });
 
   test('a loosely typed customer number is found although the digits are part of many other customers', async () => {
