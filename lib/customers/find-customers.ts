@@ -21,7 +21,7 @@ export async function findCustomers(db: Database, query: string): Promise<Custom
   let found = await findBeginnings(db, query);
   // One customer may match twice: by the number of a customer merged into it, and by a text within a field.
   if (found.length < MATCH_LIMIT)
-    found = withoutDoubles(found, await findWithin(db, query, MATCH_LIMIT - found.length));
+    found = withoutDoubles(found, await findWithin(db, query, MATCH_LIMIT - Math.max(0, found.length - 1)));
   return toMatches(found);
 }
 

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { openPostgres } from '@/db/client';
 import { type Database, rows } from '@/db/database';
 import { migrate } from '@/db/migrate';
-import { searchForm } from '@/db/schema';
+import { mergedCustomers, searchForm } from '@/db/schema';
 import { findCustomers } from '@/lib/customers/find-customers';
 import { customerQuery } from '@/lib/customers/schema';
 import { unaccented } from '@/lib/customers/similar';
@@ -74,6 +74,16 @@ describe('a search in few customers', () => {
     const [match] = (await findCustomers(base.db, 'grace')).matches;
     expect(match).toEqual({ id, ...shown, name: names.company, status: 'active' });
     await expectNamesFound(base.db);
+  });
+
+  test('the customer search says that more customers match than it shows, also if the number of a merged customer is the text', async () => {
+    const { id } = await createCustomer(base.db, { customer_number: '0', company: 'A wurst' });
+    const merged = { id: id + 1_000_000, customer_number: 'wurst', customer_id: id };
+    await base.db.insert(mergedCustomers).values(merged);
+    // The start of the list holds 25 of the 26 matches.
+    await base.db.execute(sql`insert into customers (customer_number, company)
+      select to_char(n, 'FM00000'), case when n < 25 or n = 1000 then 'A wurst' end from generate_series(1, 1000) n`);
+    expect(await findCustomers(base.db, 'wurst')).toMatchObject({ count: 25, truncated: true });
   });
 
   const server = inject('postgres');
