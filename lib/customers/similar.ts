@@ -1,4 +1,4 @@
-import { eq, or, sql } from 'drizzle-orm';
+import { and, eq, or, sql } from 'drizzle-orm';
 import { type Database, statement } from '@/db/database';
 import { customerSerial, customers, mergedCustomers } from '@/db/schema';
 import { MAX_ID } from '../page';
@@ -73,20 +73,24 @@ export async function findByLooseNumber(db: Database, text: string): Promise<Cus
   const digits = /\d+/.exec(wanted)?.[0] ?? '';
   if (wanted === '') return [];
   const c = customers;
+  // Many other customers may have these digits elsewhere, for example in a longer number or in an e-mail address.
+  const hasSameDigits = sql`regexp_replace(${c.customer_number}, '[^0-9]', '', 'g') = ${wanted.replace(/[^0-9]/g, '')}`;
   const found = await db
     .select(snippetColumns)
     .from(c)
     .where(
-      or(
-        hasOwnNumber(spellings(text)),
-        digits.length > 0 && digits.length <= 15
-          ? sql`${customerSerial(c.customer_number)} = ${digits}::bigint`
-          : undefined,
-        digits.length > 2 ? sql`${c.search_text} like ${containsPattern(digits)}` : undefined,
+      and(
+        hasSameDigits,
+        or(
+          hasOwnNumber(spellings(text)),
+          digits.length > 0 && digits.length <= 15
+            ? sql`${customerSerial(c.customer_number)} = ${digits}::bigint`
+            : undefined,
+          digits.length > 2 ? sql`${c.search_text} like ${containsPattern(digits)}` : undefined,
+        ),
       ),
     )
-    // Many other customers may have these digits elsewhere, for example in an e-mail address.
-    .orderBy(sql`strpos(${c.customer_number}, ${digits}) = 0`, sql`${c.customer_number} || ''`)
+    .orderBy(sql`${c.customer_number} || ''`)
     .limit(literal(COMPARED));
   return found.map(toCustomerSnippet).filter(({ customer_number }) => {
     const number = withoutPunctuation(customer_number);
