@@ -33,14 +33,19 @@ export function settledAfter(
   return settledBy(invoice, Math.max(paid.after, imported > paid.before ? imported : 0), at);
 }
 
+/** Returns what an invoice claims, in thousandths: its total minus credit notes, or 0 if it is cancelled. */
+export function claimedOf(invoice: Pick<Invoice, 'status' | 'total' | 'amount_credited'>): number {
+  const { status, total, amount_credited } = invoice;
+  return status === 'cancelled' ? 0 : toThousandths(total) - toThousandths(amount_credited);
+}
+
 /**
- * Returns the amounts and status of an invoice after `paid` thousandths have been paid. The amount due is the total
- * minus credit notes and payments, and at least 0. A cancelled invoice has no amount due.
+ * Returns the amounts and status of an invoice after `paid` thousandths have been paid. The amount due is what it claims
+ * minus payments, and at least 0.
  */
 export function settledBy(invoice: Owed, paid: number, { today, now }: At): Settled {
   const { status, paid_at } = invoice;
-  const claimed = toThousandths(invoice.total) - toThousandths(invoice.amount_credited);
-  const due = status === 'cancelled' ? 0 : Math.max(0, claimed - paid);
+  const due = Math.max(0, claimedOf(invoice) - paid);
   const amounts = { amount_paid: fromThousandths(paid), amount_due: fromThousandths(due) };
   if (status === 'draft' || status === 'cancelled') return { ...amounts, status, paid_at };
   if (due === 0) return { ...amounts, status: 'paid', paid_at: paid_at ?? now };

@@ -1,6 +1,6 @@
 import { startOfDay, toCalendarDate } from '../dates';
 import { AppError, invalidField } from '../errors';
-import { leftOf } from '../invoices/settle';
+import { claimedOf, leftOf } from '../invoices/settle';
 import { fromThousandths, MAX_AMOUNT, toAmountText, toThousandths } from '../money';
 import { amountProblem } from '../records/fields';
 import {
@@ -306,15 +306,13 @@ function availableIn(draft: PaymentDraft, source: CreditSource, target: StoredIn
 }
 
 /**
- * Returns by how many thousandths the payments of one of our own invoices exceed its total less credit notes. Nothing
- * is to be paid for a cancelled invoice. Ignores an amount that was imported as paid without payments, because there is
- * no payment that could be reduced.
+ * Returns by how many thousandths the payments of one of our own invoices exceed what it claims. Ignores an amount that
+ * was imported as paid without payments, because there is no payment that could be reduced.
  */
 function overpaidBy(draft: PaymentDraft, invoice: StoredInvoice): number {
-  const { stripe_invoice_id, status, total, amount_credited } = invoice;
+  const { stripe_invoice_id, status } = invoice;
   if (stripe_invoice_id !== null || (status !== 'paid' && status !== 'cancelled')) return 0;
-  const claimed = status === 'cancelled' ? 0 : toThousandths(total) - toThousandths(amount_credited);
-  return Math.max(0, draft.paidOf(invoice.id).all - claimed);
+  return Math.max(0, draft.paidOf(invoice.id).all - claimedOf(invoice));
 }
 
 /** Moves a part of a payment to the credit of its transfer. If the payment has no transfer, first creates one. */

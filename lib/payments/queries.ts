@@ -13,6 +13,7 @@ import type { AuditRow } from '../audit/audit-log';
 import { countedList } from '../counted-list/list-reader';
 import { isOfCustomer } from '../customers/merged-customers';
 import { AppError } from '../errors';
+import { claimedOf } from '../invoices/settle';
 import { toJsonAmount, toJsonAmounts, toThousandths } from '../money';
 import { MAX_ID } from '../page';
 import { literal } from '../page-query';
@@ -291,9 +292,7 @@ async function listOverpayments(
   const used = new Map<number, number>();
   return found.flatMap((row) => {
     if (!isReleasable(row)) return [];
-    const claimed =
-      row.status === 'cancelled' ? 0 : toThousandths(row.total) - toThousandths(row.amount_credited);
-    const over = toThousandths(row.recorded) - claimed - (used.get(row.invoice_id) ?? 0);
+    const over = toThousandths(row.recorded) - claimedOf(row) - (used.get(row.invoice_id) ?? 0);
     const thousandths = Math.min(over, toThousandths(row.amount) - toThousandths(row.refunded_amount));
     if (thousandths <= 0) return [];
     used.set(row.invoice_id, (used.get(row.invoice_id) ?? 0) + thousandths);
