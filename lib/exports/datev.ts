@@ -259,10 +259,8 @@ export function toPosting(entry: Entry, taxes: InvoiceTax[], { settings, company
   const name = `${kind} ${number ?? `#${invoice_id}`}`;
   const leftOut = (reason: string) => ({ leftOut: `${name}: ${reason}` });
   if (currency !== 'eur') return leftOut(`its currency is ${currency.toUpperCase()}.`);
-  const account = debtorOf(entry, settings);
+  const account = debtorOf(entry, { settings, shared });
   if (typeof account !== 'string') return 'leftOut' in account ? leftOut(account.leftOut) : account;
-  const numbers = shared.get(account);
-  if (numbers) return leftOut(`the customer numbers ${numbers} give the same debtor account ${account}.`);
   const contra = contraOf(entry, taxes, company);
   if ('leftOut' in contra) return leftOut(contra.leftOut);
   const found = settings.accounts[contra.purpose];
@@ -286,15 +284,19 @@ export function toPosting(entry: Entry, taxes: InvoiceTax[], { settings, company
   };
 }
 
-function debtorOf({ customer_number }: Entry, { accounts, account_length }: AccountingSettings) {
+function debtorOf({ customer_number }: Entry, { settings, shared }: Pick<Basis, 'settings' | 'shared'>) {
+  const { accounts, account_length } = settings;
   if (accounts.debtor) return accounts.debtor;
   const base = accounts['debtor base'];
   if (!base) return { missing: 'Debtor account' };
   const digits = customer_number.replace(/\D/g, '');
   const account = String(Number(base) + Number(digits));
-  // In DATEV, debtors have the accounts that start with 1 to 6. The others belong to creditors.
-  if (digits && /^[1-6]/.test(account) && account.length === account_length + 1) return account;
-  return { leftOut: `the customer number ${customer_number} gives no debtor account.` };
+  // In DATEV, the accounts of debtors start with 1 to 6, and those of creditors with 7 to 9.
+  if (!digits || !/^[1-6]/.test(account) || account.length !== account_length + 1)
+    return { leftOut: `the customer number ${customer_number} gives no debtor account.` };
+  const numbers = shared.get(account);
+  if (numbers) return { leftOut: `the customer numbers ${numbers} give the same debtor account ${account}.` };
+  return account;
 }
 
 type Contra = { purpose: string; label: string; isInEu?: boolean } | { leftOut: string };
@@ -326,7 +328,7 @@ function contraOf(
   const stored = taxes.filter((one) => one.rate === rate).map(({ category }) => category ?? usual);
   const [category = usual, ...others] = new Set(stored);
   if (others.length > 0) return { leftOut: `its lines with ${rate} % have several tax categories.` };
-  // Reverse charge outside the EU is not taxable here, and does not belong into the recapitulative statement.
+  // Reverse charge outside the EU is not taxable here, and does not belong in the recapitulative statement.
   const isOutside = category === 'AE' && buyer.country !== null && !isInEu(buyer.country);
   const posted = isOutside ? 'O' : category;
   return {
