@@ -89,7 +89,7 @@ export function toProviderCreditNote(object: unknown) {
     tax: toMoney(tax, currency),
     total: toMoney(total, currency),
     /** Part of the total that was added to the customer's balance. */
-    toBalance: toMoney(addedToBalance(payload, total), currency),
+    toBalance: toMoney(addedToBalance(payload), currency),
     /** Lines of the credit note. Null if the object does not contain all lines. */
     lines: Array.isArray(data) && has_more !== true ? toLines(data, currency) : null,
   };
@@ -97,13 +97,13 @@ export function toProviderCreditNote(object: unknown) {
 
 /**
  * Returns the part of a credit note that was added to the customer's balance: what exceeded the unpaid amount of the
- * invoice, and was neither refunded nor returned outside Stripe. Before 2025-03-31.basil, that excess is the whole total.
+ * invoice, and was neither refunded nor returned outside Stripe. Only the API version of our client reports this part.
  */
-function addedToBalance(payload: Json, total: number): number {
+function addedToBalance(payload: Json): number {
   if (asId(payload.customer_balance_transaction) === null) return 0;
   const refunds = asList(payload.refunds).map((refund) => asAmount(asObject(refund).amount_refunded) ?? 0);
   const elsewhere = refunds.reduce((sum, amount) => sum + amount, asAmount(payload.out_of_band_amount) ?? 0);
-  return Math.max(0, (asAmount(payload.post_payment_amount) ?? total) - elsewhere);
+  return Math.max(0, (asAmount(payload.post_payment_amount) ?? 0) - elsewhere);
 }
 
 /** Reads the common fields of refunds and disputes. The amount is decimal text in major units. */
