@@ -58,7 +58,7 @@ BEGIN
   SELECT CASE n.kind WHEN 'cancellation' THEN 'invoice' ELSE 'credit' END, n.invoice_id, NULL, n.date, r.tax_rate, -r.net,
       -r.tax, -(r.net + r.tax), n.currency, false, n.number, NULL
     FROM credit_notes n, jsonb_to_recordset(n.rates) r(tax_rate numeric, net numeric, tax numeric)
-    -- A cancellation by another program, without a document, takes back the whole invoice.
+    -- If another program cancelled the invoice, there is no cancellation document, and the whole invoice is reversed.
     WHERE n.invoice_id = ANY (invoice_ids) AND (EXISTS (
       SELECT FROM credit_notes c WHERE c.invoice_id = n.invoice_id AND c.kind = 'cancellation'
     ) OR NOT EXISTS (SELECT FROM invoices i WHERE i.id = n.invoice_id AND i.status = 'cancelled'))

@@ -71,7 +71,7 @@ export const invoices = pgTable(
      * its negative total was added to the balance. Null if the balance was not used, or if that is not known yet.
      */
     balance_applied: money(),
-    /** Id of the payment of Stripe's collection if it was recorded here, or got another reference here. Else null. */
+    /** Id of the payment that records Stripe's collection under another reference. Null if there is no such payment. */
     collected_by_payment_id: integer(),
     stripe_invoice_id: text().unique(),
     /** Id of the invoice's Stripe customer. Null if the invoice has no Stripe customer. */

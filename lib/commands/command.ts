@@ -157,7 +157,8 @@ export function sentencesOf(error: unknown): string[] {
     return ['The database does not answer: start it, or correct its address.'];
   if (pgErrorCode(error) === READ_ONLY)
     return [
-      'The database is read-only: connect to the primary server, or repeat a dry run that lost its connection.',
+      'The database is read-only: connect to the primary server.',
+      'If this was a dry run, it has lost its connection: run it again.',
     ];
   if (isQueryError(error)) return [`A database query failed (${pgErrorCode(error)}).`];
   return [error instanceof Error ? error.message : String(error)];

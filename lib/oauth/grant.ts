@@ -87,7 +87,7 @@ async function readRefreshToken(
   return row ? { ...row, state: stateOf(row, now) } : null;
 }
 
-/** Finds the refresh token that a code was exchanged for, or its latest successor. Returns null if there is none. */
+/** Finds the latest refresh token that a client received for an authorization code. Returns null if there is none. */
 export async function findRedeemed(
   { db, now }: Pick<Runtime, 'db' | 'now'>,
   clientId: string,

@@ -26,9 +26,9 @@ type Today = Record<'today' | 'timeZone', string>;
  *
  * A payment counts with its whole amount on its date, even if it is refunded later. A refund or lost dispute is
  * subtracted on its own day (see `COUNTED_BACK`), in the service's time zone, so it does not change the day of the
- * payment. A payment that was marked as refunded without a matching refund does not count. The credit of a transfer
- * counts on the transfer's day until it pays an invoice, when the payment counts on that day instead. A total is negative
- * if more was returned than received. A count is the number of payments.
+ * payment. A payment that was marked as refunded without a matching refund does not count. The unused credit of a
+ * transfer counts on the transfer's day, on which its later payments count too. Credit that was paid back does not count.
+ * A total is negative if more was returned than received. A count is the number of payments.
  *
  * @param wanted the currency of `days`, if `sums` contains it; defaults to the currency with the most payments
  * @returns `sums`: one per currency, the one with the most payments first; `currency`: null if `sums` is empty;

@@ -23,7 +23,7 @@ export const noDeeds = ({ ours }: Setup): Deeds => ({
   ),
 });
 
-/** Returns the tables as if nobody had changed the reference of a payment, because that must change nothing else. */
+/** Returns the tables with the first reference of each payment. Nothing else may depend on a changed reference. */
 export function withoutRenames(tables: Tables, { renamed }: Deeds): Tables {
   const payments = tables.payments.map((row) => ({
     ...row,

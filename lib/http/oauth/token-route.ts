@@ -75,7 +75,7 @@ async function handleRequest(runtime: Runtime, request: Request, path: Endpoint)
 async function redeemCode(tokenRequest: TokenRequest): Promise<Response> {
   const { runtime, form, credentials } = tokenRequest;
   const code = form.get('code');
-  // The provider deletes the tokens of a code that is used again, so find out before whose they are.
+  // The provider deletes the tokens of a reused code, so read its refresh token first.
   const redeemed = code === null ? null : await findRedeemed(runtime, credentials.clientId, code);
   const answer = await callProvider(tokenRequest, '/oauth2/token', ['code', 'redirect_uri', 'code_verifier']);
   if (code !== null && answer.ok && (await wasReplayed(runtime.db, code))) {
